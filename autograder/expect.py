@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 
 from autograder import ties
 from autograder.frames import asked, line_that_raised
-from autograder.plain import array_shape, is_array, is_module, kind, plain, shorten, show, two_digits, with_article
+from autograder.plain import array_shape, is_array, is_module, kind, plain, shorten, show, two_digits, type_name, with_article
 from autograder.values import EXACTLY, Difference, Tolerance, difference
 
 MOST_LINES = 6
@@ -55,7 +55,7 @@ _current = ""
 def exercise(name: str) -> None:
     """Say which exercise the following expectations belong to. The first statement of every test cell."""
     global _current
-    if not EXERCISE_NAME.fullmatch(name):
+    if not isinstance(name, str) or not EXERCISE_NAME.fullmatch(name):
         raise AuthorError(f"an exercise is called topic.name, like counting.attention_parameters; not {name!r}")
     _current = name
 
@@ -229,7 +229,7 @@ class Expectation:
 
     def _fail(self, outcome: Outcome, verb: str, expected: str, diagnose: Diagnose) -> NoReturn:
         """Say what came, as a whole, and what was expected."""
-        came = f"{verb} {show(outcome.value)}" if outcome.error is None else f"raised {type(outcome.error).__name__}"
+        came = f"{verb} {show(outcome.value)}" if outcome.error is None else f"raised {type_name(outcome.error)}"
         lines = [f"{asked().text} {came}" + (f", expected {expected}." if expected else ".")]
         if outcome.error is not None:
             text, line = _text_of(outcome.error), line_that_raised(outcome.error)
@@ -257,7 +257,7 @@ def _difference_lines(found: Difference, verb: str, tolerance: Tolerance, unit: 
         return [f"{place} {verb} another text than expected.", found.detail]
     got, want = (show(value, _digits(tolerance)) for value in (found.got, found.want))
     note = ""
-    if got == want and type(found.got) is type(found.want) is float:
+    if got == want and float in (type(found.got), type(found.want)):
         note = f" They are {two_digits(abs(found.got - found.want))} apart."
     elif got == want and not found.detail:
         note = " They look alike here, but are not the same."

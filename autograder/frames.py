@@ -13,6 +13,7 @@ from types import FrameType
 
 from autograder.plain import shorten, show
 
+LONGEST_GIVEN = 20  # letters of a string that are worth repeating
 MAY_BE_FOLLOWED_BY_A_PATH = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.List, ast.Tuple, ast.Dict)
 
 
@@ -53,7 +54,7 @@ def _givens(answer: ast.expr, frame: FrameType) -> Iterator[tuple[str, str]]:
     own = {node.id for node in nodes if isinstance(node.ctx, ast.Store)}  # the variable of a comprehension
     for name in sorted({node.id for node in nodes} - own):
         value = frame.f_locals.get(name, frame.f_globals.get(name))
-        if type(value) in (bool, int, float, str):
+        if type(value) in (bool, int, float) or (type(value) is str and len(value) <= LONGEST_GIVEN):
             yield name, show(value)
 
 

@@ -56,8 +56,13 @@ def kind(value: Any) -> str:
     """The type of `value` with its article: `an int`, `a list`, `a tensor`."""
     if value is None:
         return "None"
-    name = type(value).__name__ or "nameless object"
+    name = type_name(value) or "nameless object"
     return with_article(STUDENTS_WORDS.get(name, name))
+
+
+def type_name(value: Any) -> str:
+    """The name of the type of `value`, as Python keeps it: a metaclass may tell another."""
+    return type.__dict__["__name__"].__get__(type(value))
 
 
 def with_article(name: str) -> str:
@@ -133,7 +138,7 @@ def is_module(value: Any) -> bool:
 def is_tensor(value: Any) -> bool:
     """An ordinary tensor or parameter: a subclass could answer for itself, and counts as some other object."""
     torch = sys.modules.get("torch")
-    return bool(torch) and type(value) in (torch.Tensor, torch.nn.Parameter)
+    return bool(torch) and type(value) in (torch.Tensor, torch.nn.Parameter) and not value.is_nested
 
 
 def is_array(value: Any) -> bool:

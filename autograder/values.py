@@ -26,6 +26,7 @@ from autograder.plain import (
     plain,
     shorten,
     show,
+    type_name,
     without_extras,
 )
 
@@ -76,7 +77,7 @@ def difference(got: Any, want: Any, tolerance: Tolerance = EXACTLY) -> Differenc
     if type(want) in (set, frozenset):
         return _keys_difference(got, want, "item")
     if type(want) is str:
-        return None if got == want else Difference(got, want, detail=_text_detail(got, want))
+        return None if got == want else _text_difference(got, want)
     return _object_difference(got, want)
 
 
@@ -154,10 +155,10 @@ def _keys_difference(got: Any, want: Any, what: str) -> Difference | None:
     got_keys, want_keys = ({_identity(key): key for key in _in_order(keys)} for keys in (got, want))
     for key, missing in want_keys.items():
         if key not in got_keys:
-            return Difference(got, want, detail=f"The {what} {show(missing)} is missing; there are {listing(got_keys.values())}.")
+            return Difference(got, want, detail=f"The {what} {show(missing)} is missing; it has {listing(got_keys.values())}.")
     for key, extra in got_keys.items():
         if key not in want_keys:
-            return Difference(got, want, detail=f"The {what} {show(extra)} is one too many; expected are {listing(want_keys.values())}.")
+            return Difference(got, want, detail=f"The {what} {show(extra)} is one too many; expected: {listing(want_keys.values())}.")
     return None
 
 
@@ -214,24 +215,24 @@ def _hint(got: Any, want: Any) -> str:
         return "use .item()"
     if is_tensor(want) and (type(got) in (list, tuple, int, float) or is_array(got)):
         return "use torch.tensor(...)"
-    if type(want) in (list, tuple) and type(got).__name__ in ONE_AFTER_ANOTHER:
-        return f"use {type(want).__name__}(...)"
+    if type(want) in (list, tuple) and type_name(got) in ONE_AFTER_ANOTHER:
+        return f"use {type_name(want)}(...)"
     return ""
 
 
-def _text_detail(got: str, want: str) -> str:
-    """Of texts too long to be shown, or of several lines: the first line that differs, near where it does."""
+def _text_difference(got: str, want: str) -> Difference:
+    """Of texts of several lines, or too long to be shown: the first line that differs, shown near where it does."""
     if max(len(repr(got)), len(repr(want))) <= LONGEST_TEXT and "\n" not in got + want:
-        return ""
+        return Difference(got, want)
     got_lines, want_lines = got.split("\n"), want.split("\n")
     for number, (one, other) in enumerate(zip(got_lines, want_lines, strict=False), start=1):
         if one != other:
             same = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-            return f"Line {number} is\n    {_window(one, same)}\nexpected\n    {_window(other, same)}"
+            return Difference(one, other, detail=f"Line {number} is\n    {_window(one, same)}\nexpected\n    {_window(other, same)}")
     number = min(len(got_lines), len(want_lines))
     if len(got_lines) < len(want_lines):
-        return f"Line {number + 1} is missing:\n    {_window(want_lines[number])}"
-    return f"Line {number + 1} is one too many:\n    {_window(got_lines[number])}"
+        return Difference(got, want, detail=f"Line {number + 1} is missing:\n    {_window(want_lines[number])}")
+    return Difference(got, want, detail=f"Line {number + 1} is one too many:\n    {_window(got_lines[number])}")
 
 
 def _window(line: str, around: int = 0) -> str:

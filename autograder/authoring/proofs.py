@@ -11,9 +11,9 @@ from nbformat import NotebookNode
 
 from autograder import notebook
 from autograder.authoring.bench import Trial
-from autograder.authoring.source import Answer, Exercise, Source, code_of, defined_names
+from autograder.authoring.source import IGNORED, Answer, Exercise, Source, code_of, defined_names, exercise_of, used_names
+from autograder.plain import shorten
 
-IGNORED = "nbval-ignore-output"
 _UNDEFINED = re.compile(r"name '(\w+)' is not defined")
 
 
@@ -56,8 +56,12 @@ def _of_outputs(source: Source, trial: Trial) -> Iterator[Fault]:
     for cell in source.demonstrations:
         stored, came = _shown(cell), _shown(ran[cell.id])
         if IGNORED not in notebook.tags(cell) and stored != came:
-            told = f"{came} came in the student notebook with the solutions filled in, {stored} is stored"
-            yield Fault(Proof.SOLUTION, "", cell.id, f"{told}. `course run {source.chapter.number}` stores outputs")
+            text = f"in the student notebook with the solutions it shows {_told(came)}; stored is {_told(stored)}. Run the source"
+            yield Fault(Proof.SOLUTION, "", cell.id, text)
+
+
+def _told(shown: list[tuple[str, str]]) -> str:
+    return shorten(" ".join(text for _, text in shown)) or "nothing"
 
 
 def _shown(cell: NotebookNode) -> list[tuple[str, str]]:
@@ -87,19 +91,24 @@ def of_the_blank(source: Source, trial: Trial) -> Iterator[Fault]:
     missing = {name for cell in source.cells if notebook.is_solution(cell) for name in defined_names(code_of(cell))}
     for cell in trial.ran.cells:
         for error in (output for output in cell.get("outputs", []) if output.output_type == "error"):
-            missing |= defined_names(code_of(cell))
-            if not _says_unwritten(error, missing):
-                exercise = notebook.exercise_of(notebook.grade_id(cell)) if notebook.is_test(cell) else ""
+            if not _says_unwritten(error, missing) and not _follows(cell, missing):
+                exercise = exercise_of(cell) if notebook.is_test(cell) else ""
                 told = f"{error.ename}: {error.evalue}"
                 yield Fault(
                     Proof.BLANK, exercise, cell.id, f"the untouched notebook fails with {told}, where NotImplementedError tells what to do"
                 )
+            missing |= defined_names(code_of(cell))
 
 
 def _says_unwritten(error: NotebookNode, missing: set[str]) -> bool:
     """NotImplementedError, or a name that is not there because of one."""
     undefined = _UNDEFINED.search(error.evalue)
     return error.ename == "NotImplementedError" or (error.ename == "NameError" and bool(undefined) and undefined[1] in missing)
+
+
+def _follows(cell: NotebookNode, missing: set[str]) -> bool:
+    """A demonstration may stumble over what another that failed has left half made."""
+    return not notebook.grade_id(cell) and bool(used_names(code_of(cell)) & missing)
 
 
 # --- 3. every mistake loses a point and is told its diagnosis, which no other one is told ---
@@ -111,7 +120,7 @@ def of_a_mistake(exercise: Exercise, mistake: Answer, trial: Trial) -> Iterator[
         yield Fault(Proof.CAUGHT, exercise.name, mistake.id, text)
         return
     message = trial.message(exercise.name)
-    if not message.rpartition("\n")[2].startswith(mistake.words):
+    if not mistake.means(message.rpartition("\n")[2]):
         yield Fault(Proof.DIAGNOSED, exercise.name, mistake.id, f"the student is not told {mistake.words!r}, but: {message}")
     elif message != mistake.output.rstrip("\n"):
         stored = f"stored is {mistake.output!r}" if mistake.output else "nothing is stored: run the source"
@@ -143,4 +152,4 @@ def of_an_alternative(exercise: Exercise, alternative: Answer, trial: Trial) -> 
 def of_missing_alternatives(exercises: Iterable[Exercise]) -> Iterator[Fault]:
     for exercise in exercises:
         if not exercise.alternatives:
-            yield Fault(Proof.ALTERNATIVE, exercise.name, exercise.cell, "no %%alternative and no waiver")
+            yield Fault(Proof.ALTERNATIVE, exercise.name, exercise.solution.id, "no %%alternative and no waiver")

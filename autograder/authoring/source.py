@@ -13,20 +13,28 @@ from nbformat import NotebookNode
 from autograder import notebook
 from autograder.course import Chapter, CourseError
 
+MISTAKE, ALTERNATIVE = "%%mistake", "%%alternative"
 WAIVER = "# waiver:"
+IGNORED = "nbval-ignore-output"  # the tag of a cell whose output may differ between runs
 _SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What stands in a `%%mistake` or `%%alternative` cell: `words` after the magic, `text` below it."""
+    """A cell with a mistake or an alternative: its `magic`, the `words` after it, the `text` below, and what is stored as its output."""
 
     exercise: str
     id: str
+    magic: str
     words: str
     text: str
     output: str
+
+    def means(self, sentence: str) -> bool:
+        """Do the words begin this diagnosis?"""
+        words = self.words.split()
+        return sentence.split()[: len(words)] == words
 
     @property
     def waiver(self) -> str | None:
@@ -41,15 +49,10 @@ class Exercise:
     """An auto-graded exercise: its solution cell, its test cells, and the answers that authors wrote to try them."""
 
     name: str
-    solution: NotebookNode | None
+    solution: NotebookNode
     tests: tuple[NotebookNode, ...]
     mistakes: tuple[Answer, ...]
     alternatives: tuple[Answer, ...]
-
-    @property
-    def cell(self) -> str:
-        """The cell that stands for the exercise in messages."""
-        return (self.solution or self.tests[0]).id
 
     @property
     def points(self) -> float:
@@ -92,42 +95,37 @@ class Source:
 
     @cached_property
     def exercises(self) -> tuple[Exercise, ...]:
-        """Every auto-graded exercise, in order."""
-        graded = [cell for cell in self.graded_cells if notebook.is_solution(cell) or notebook.is_test(cell)]
-        answers = list(self._answers())
-        return tuple(self._exercise(name, graded, answers) for name in dict.fromkeys(map(_exercise_of, graded)))
+        """Every auto-graded exercise, in order: what has a solution cell, with the tests and answers that belong to it."""
+        return tuple(self._exercise(cell) for cell in self.graded_cells if notebook.is_solution(cell))
 
-    def _exercise(self, name: str, graded: list[NotebookNode], answers: list[tuple[str, Answer]]) -> Exercise:
-        cells = [cell for cell in graded if _exercise_of(cell) == name]
-        mine = {
-            kind: tuple(answer for magic, answer in answers if magic == kind and answer.exercise == name) for kind in notebook.AUTHOR_MAGICS
-        }
-        return Exercise(
-            name,
-            next((cell for cell in cells if notebook.is_solution(cell)), None),
-            tuple(cell for cell in cells if notebook.is_test(cell)),
-            mine["%%mistake"],
-            mine["%%alternative"],
-        )
+    def _exercise(self, solution: NotebookNode) -> Exercise:
+        name = exercise_of(solution)
+        tests = tuple(cell for cell in self.graded_cells if notebook.is_test(cell) and exercise_of(cell) == name)
+        mine = [answer for answer in self.answers if answer.exercise == name]
+        mistakes, alternatives = (tuple(answer for answer in mine if answer.magic == magic) for magic in (MISTAKE, ALTERNATIVE))
+        return Exercise(name, solution, tests, mistakes, alternatives)
 
-    def _answers(self) -> Iterator[tuple[str, Answer]]:
-        """Each mistake and alternative, which belongs to the exercise of the last test cell above it."""
-        exercise = ""
+    @cached_property
+    def answers(self) -> tuple[Answer, ...]:
+        """Every mistake and alternative; it belongs to the exercise of the last test cell above it, to '' when there is none."""
+        exercise, answers = "", []
         for cell in self.code_cells:
             if notebook.is_test(cell):
-                exercise = _exercise_of(cell)
+                exercise = exercise_of(cell)
             first, _, text = cell.source.lstrip().partition("\n")
             magic, _, words = first.partition(" ")
-            if magic in ("%%mistake", "%%alternative"):
-                yield magic, Answer(exercise, cell.id, words.strip(), text, stored_text(cell))
+            if magic in (MISTAKE, ALTERNATIVE):
+                answers.append(Answer(exercise, cell.id, magic, words.strip(), text, _stored_text(cell)))
+        return tuple(answers)
 
 
-def stored_text(cell: NotebookNode) -> str:
+def _stored_text(cell: NotebookNode) -> str:
     """What the stored outputs of a cell say on stdout."""
     return "".join(output.text for output in cell.outputs if output.output_type == "stream" and output.name == "stdout")
 
 
-def _exercise_of(cell: NotebookNode) -> str:
+def exercise_of(cell: NotebookNode) -> str:
+    """The exercise that a graded cell belongs to."""
     return notebook.exercise_of(notebook.grade_id(cell))
 
 
@@ -141,7 +139,7 @@ def code_of(cell: NotebookNode) -> ast.Module:
 
 def python_text(cell: NotebookNode) -> str:
     source = notebook.without_solution_marks(cell.source)
-    return source.lstrip().partition("\n")[2] if source.lstrip().startswith(("%%mistake", "%%alternative")) else source
+    return source.lstrip().partition("\n")[2] if source.lstrip().startswith((MISTAKE, ALTERNATIVE)) else source
 
 
 @cache

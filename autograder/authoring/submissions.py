@@ -56,12 +56,17 @@ def _in_place_of(solution: NotebookNode, answer: Answer) -> str:
     return f"{notebook.without_solution_marks(solution.source)}\n\n\n{answer.text}"
 
 
+def to_grade(source: Source) -> list[Answer]:
+    """Every mistake, and every alternative that is no waiver."""
+    return [answer for exercise in source.exercises for answer in (*exercise.mistakes, *exercise.alternatives) if answer.waiver is None]
+
+
 # --- several answers in one submission ---
 
 
 def batches(source: Source) -> Iterator[list[Answer]]:
-    """Every mistake and alternative once, those of exercises that do not touch each other together: few submissions, each told apart."""
-    left = {exercise.name: list(answers(exercise)) for exercise in source.exercises}
+    """Every answer once, those of exercises that do not touch each other together: few submissions, each told apart."""
+    left = {exercise.name: [answer for answer in to_grade(source) if answer.exercise == exercise.name] for exercise in source.exercises}
     apart = _independent(source)
     while any(left.values()):
         batch: list[Answer] = []
@@ -69,11 +74,6 @@ def batches(source: Source) -> Iterator[list[Answer]]:
             if left[name] and all(frozenset((name, answer.exercise)) in apart for answer in batch):
                 batch.append(left[name].pop(0))
         yield batch
-
-
-def answers(exercise: Exercise) -> list[Answer]:
-    """What has to be graded: mistakes, and alternatives that are no waivers."""
-    return [*exercise.mistakes, *(answer for answer in exercise.alternatives if answer.waiver is None)]
 
 
 def _independent(source: Source) -> set[frozenset[str]]:
@@ -85,7 +85,8 @@ def _independent(source: Source) -> set[frozenset[str]]:
 def _used(source: Source, exercise: Exercise) -> set[str]:
     """The exercises whose solutions the cells of this one lead to."""
     makers = {name: cell for cell in source.graded_cells if not notebook.is_test(cell) for name in defined_names(code_of(cell))}
-    trees = [code_of(cell) for cell in (exercise.solution, *exercise.tests) if cell] + [code(answer.text) for answer in answers(exercise)]
+    trees = [code_of(cell) for cell in (exercise.solution, *exercise.tests)]
+    trees += [code(answer.text) for answer in (*exercise.mistakes, *exercise.alternatives)]
     names = set().union(*map(used_names, trees))
     reached: dict[str, NotebookNode] = {}
     while found := {makers[name].id: makers[name] for name in names if name in makers and makers[name].id not in reached}:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -15,8 +16,8 @@ from autograder.authoring import proofs
 from autograder.authoring.bench import Bench, Trial
 from autograder.authoring.build import build
 from autograder.authoring.proofs import Fault, Proof
-from autograder.authoring.source import Answer, Exercise, Source
-from autograder.authoring.submissions import BLANK, SOLUTION, answers, batches, blank, solved, with_answers
+from autograder.authoring.source import ALTERNATIVE, Answer, Exercise, Source
+from autograder.authoring.submissions import BLANK, SOLUTION, batches, blank, solved, to_grade, with_answers
 from autograder.course import Chapter, Course
 
 
@@ -74,8 +75,8 @@ class Tries:
         yield from proofs.of_the_solution(self.source, trials[SOLUTION])
         yield from proofs.of_the_blank(self.source, trials[BLANK])
         yield from proofs.of_missing_alternatives(self.source.exercises)
-        trials |= self._alone([answer for answer in self._answers() if self._of_an_answer(answer, trials[answer.id])])
-        for answer in self._answers():
+        trials |= self._alone([answer for answer in self._suspects() if self._of_an_answer(answer, trials[answer.id])])
+        for answer in to_grade(self.source):
             yield from self._of_an_answer(answer, trials[answer.id])
         for exercise in self.source.exercises:
             messages = {mistake.id: trials[mistake.id].message(exercise.name) for mistake in exercise.mistakes}
@@ -92,12 +93,13 @@ class Tries:
         """Each of these in a submission of its own: nothing but it can then be to blame."""
         return self.bench.grade(self.source.chapter, [with_answers(self.source, [answer], answer.id) for answer in suspects])
 
-    def _answers(self) -> Iterator[Answer]:
-        return (answer for exercise in self.source.exercises for answer in answers(exercise))
+    def _suspects(self) -> Iterator[Answer]:
+        """Answers that others in their submission may have disturbed; not mistakes that cannot be as stored, for nothing is stored."""
+        return (answer for batch in self.batches if len(batch) > 1 for answer in batch if answer.output or answer.magic == ALTERNATIVE)
 
     def _of_an_answer(self, answer: Answer, trial: Trial) -> list[Fault]:
         exercise = next(exercise for exercise in self.source.exercises if exercise.name == answer.exercise)
-        prove = proofs.of_a_mistake if answer in exercise.mistakes else proofs.of_an_alternative
+        prove = proofs.of_an_alternative if answer.magic == ALTERNATIVE else proofs.of_a_mistake
         return list(prove(exercise, answer, trial))
 
 
@@ -105,9 +107,10 @@ class Tries:
 
 
 def _report(source: Source, faults: list[Fault], console: Console) -> None:
-    table = Table(title=source.chapter.name, title_justify="left")
-    for heading in ("exercise", "points", "solution", "blank", "mistakes", "caught", "diagnosed", "alternatives"):
-        table.add_column(heading, justify="left" if heading == "exercise" else "right")
+    table = Table(title=source.chapter.name, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("exercise", no_wrap=True)
+    for heading in ("points", "solution", "blank", "caught", "diagnosed", "alternatives"):
+        table.add_column(heading, justify="right")
     for exercise in source.exercises:
         table.add_row(*_row(exercise, [fault.proof for fault in faults if fault.exercise == exercise.name]))
     console.print(table)
@@ -116,17 +119,18 @@ def _report(source: Source, faults: list[Fault], console: Console) -> None:
 
 
 def _row(exercise: Exercise, failed: list[Proof]) -> tuple[str, ...]:
+    """The exercise's line: of its mistakes, how many lost a point and how many of these were told why."""
     mistakes = len(exercise.mistakes)
     caught = mistakes - failed.count(Proof.CAUGHT)
+    diagnosed = max(0, caught - failed.count(Proof.DIAGNOSED))
     waived = not failed.count(Proof.ALTERNATIVE) and all(answer.waiver is not None for answer in exercise.alternatives)
     return (
-        exercise.name,
+        exercise.name.partition(".")[2],
         f"{exercise.points:g}",
         _mark(Proof.SOLUTION not in failed),
         _mark(Proof.BLANK not in failed),
-        str(mistakes),
-        str(caught),
-        str(max(0, caught - failed.count(Proof.DIAGNOSED))),
+        f"{caught}/{mistakes}",
+        f"{diagnosed}/{mistakes}",
         "waived" if waived else _mark(Proof.ALTERNATIVE not in failed),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 
@@ -23,6 +24,7 @@ from traitlets import Integer
 from traitlets.config import Config
 
 from autograder import notebook
+from autograder.authoring.run import ENVIRONMENT, ThisPython
 
 TOO_LONG = "This cell did not come to its end in time."
 
@@ -53,9 +55,12 @@ class OutOfTime(Exception):
 
 
 class ExecuteQuietly(Execute):
-    """Runs the cells, all of them within `longest` seconds; what the kernel's process prints stays out of the terminal."""
+    """Runs the cells as `course run` does, and all of them within `longest` seconds; what the kernel's process prints is not shown."""
 
     longest = Integer(900, help="Seconds that a whole notebook may take.").tag(config=True)
+
+    def __init__(self, **options):
+        super().__init__(**{"kernel_manager_class": ThisPython} | options)
 
     def preprocess(self, nb: NotebookNode, resources: dict, km=None) -> tuple[NotebookNode, dict]:
         self._end = time.monotonic() + self.longest
@@ -68,7 +73,8 @@ class ExecuteQuietly(Execute):
         return min(self.timeout, left)
 
     def start_new_kernel(self, **options) -> None:
-        super().start_new_kernel(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
+        environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"} | ENVIRONMENT
+        super().start_new_kernel(env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
 
 
 class CreditWhatRan(NbGraderPreprocessor):

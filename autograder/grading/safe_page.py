@@ -11,8 +11,10 @@ from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
+MOST_OUTPUTS = 50  # of one cell
 MOST_TEXT = 20_000  # characters of one output
-MOST_IMAGE = 500_000
+TEXTS = ("text/plain", "text/latex", "text/markdown")
+LARGEST_WHOLE = 500_000  # characters of a picture or HTML
 
 # fmt: off
 TAGS = {
@@ -36,22 +38,26 @@ PAGE = """\
 
 
 class LimitSize(NbGraderPreprocessor):
-    """Cut outputs that would make a page too large to open."""
+    """Cut outputs that would make a page too large to open: texts are shortened, pictures and HTML are whole or left out."""
 
     def preprocess_cell(self, cell: NotebookNode, resources: dict, index: int) -> tuple[NotebookNode, dict]:
-        for output in cell.get("outputs", []):
-            for holder, key in _texts(output):
-                if len(holder[key]) > (MOST_IMAGE if key.startswith("image/") else MOST_TEXT):
-                    output.pop("metadata", None)
-                    holder[key] = "" if key.startswith("image/") else holder[key][:MOST_TEXT] + "\n… (cut: too long)"
+        if "outputs" in cell:
+            cell.outputs = [_limited(output) for output in cell.outputs[:MOST_OUTPUTS]]
         return cell, resources
 
 
-def _texts(output: NotebookNode):
-    """The texts of an output, each as the mapping that holds it and its key."""
+def _limited(output: NotebookNode) -> NotebookNode:
     if output.output_type == "stream":
-        yield output, "text"
-    yield from ((output.data, key) for key in output.get("data", {}) if isinstance(output.data[key], str))
+        output.text = _shortened(output.text)
+    data = output.get("data", {})
+    data.update({kind: _shortened(data[kind]) for kind in TEXTS if kind in data})
+    if any(len(str(content)) > LARGEST_WHOLE for content in data.values()):
+        output.data = NotebookNode({"text/plain": "(left out: too large)"})
+    return output
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MOST_TEXT else text[:MOST_TEXT] + "\n… (cut: too long)"
 
 
 class SafePage(HTMLExporter):

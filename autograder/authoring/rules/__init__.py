@@ -22,10 +22,11 @@ RULES: tuple[Rule, ...] = (
     # the parts of an exercise
     exercises.has_a_card,
     exercises.has_three_hints,
-    exercises.has_solution_and_tests,
+    exercises.has_tests,
+    exercises.tests_have_a_solution,
     exercises.has_three_mistakes,
     exercises.has_an_alternative,
-    exercises.mistakes_stand_below_tests,
+    exercises.answers_stand_below_tests,
     exercises.mistakes_name_a_diagnosis,
     # what nbgrader goes by
     names.grade_ids_are_unique,

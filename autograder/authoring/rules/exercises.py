@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 
@@ -10,9 +9,10 @@ from nbformat import NotebookNode
 
 from autograder import notebook
 from autograder.authoring.rules.finding import Finding
-from autograder.authoring.source import WAIVER, Exercise, Source, code_of
+from autograder.authoring.source import WAIVER, Exercise, Source, exercise_of
+from autograder.magics import FEWEST_WORDS, diagnoses_in
 
-HINTS, MISTAKES, WORDS = 3, 3, 4
+HINTS, MISTAKES = 3, 3
 CARD = {
     r"difficulty [1-5] of 5": "`difficulty 2 of 5`",
     r"\b\d+ minutes\b": "`5 minutes`",
@@ -25,7 +25,7 @@ def has_a_card(source: Source) -> Iterator[Finding]:
         title = f"**Exercise `{exercise.name}`**"
         card = next((cell for cell in _above(source, exercise) if cell.cell_type == "markdown" and title in cell.source), None)
         if card is None:
-            yield Finding(exercise.cell, f"no card above it: a text cell that begins {title} · difficulty 2 of 5 · 5 minutes")
+            yield Finding(exercise.solution.id, f"no card above it: a text cell that begins {title} · difficulty 2 of 5 · 5 minutes")
             continue
         for pattern, example in CARD.items():
             if not re.search(pattern, card.source, re.MULTILINE):
@@ -38,58 +38,66 @@ def has_three_hints(source: Source) -> Iterator[Finding]:
         for number in range(1, HINTS + 1):
             if not re.search(rf"<details><summary>Hint {number}</summary>\s*[^\s<]", text):
                 yield Finding(
-                    exercise.cell,
+                    exercise.solution.id,
                     f"no hint {number} below it: <details><summary>Hint {number}</summary>, a blank line, the hint, </details>",
                 )
 
 
-def has_solution_and_tests(source: Source) -> Iterator[Finding]:
+def has_tests(source: Source) -> Iterator[Finding]:
     for exercise in source.exercises:
-        if exercise.solution is None:
-            yield Finding(exercise.cell, f"no solution cell has the grade_id {exercise.name.replace('.', '-')}, whose exercise this tests")
-        elif not exercise.tests:
-            yield Finding(exercise.cell, f"no test cell: one with the grade_id {exercise.solution.id}-test, and points")
+        if not exercise.tests:
+            yield Finding(exercise.solution.id, f"no test cell: one with the grade_id {exercise.solution.id}-test, and points")
+
+
+def tests_have_a_solution(source: Source) -> Iterator[Finding]:
+    names = {exercise.name for exercise in source.exercises}
+    for cell in filter(notebook.is_test, source.code_cells):
+        if exercise_of(cell) not in names:
+            yield Finding(
+                cell.id, f"it tests {exercise_of(cell)}, and no solution cell has the grade_id {exercise_of(cell).replace('.', '-')}"
+            )
 
 
 def has_three_mistakes(source: Source) -> Iterator[Finding]:
     for exercise in source.exercises:
         if exercise.tests and len(exercise.mistakes) < MISTAKES:
-            yield Finding(exercise.cell, f"{len(exercise.mistakes)} mistakes below its tests: three or more %%mistake cells are needed")
+            yield Finding(
+                exercise.solution.id, f"{len(exercise.mistakes)} mistakes below its tests: three or more %%mistake cells are needed"
+            )
 
 
 def has_an_alternative(source: Source) -> Iterator[Finding]:
     for exercise in source.exercises:
         if exercise.tests and not exercise.alternatives:
             yield Finding(
-                exercise.cell, f"no %%alternative: another right answer, or a cell `%%alternative` that only says `{WAIVER} reason`"
+                exercise.solution.id, f"no %%alternative: another right answer, or a cell `%%alternative` that only says `{WAIVER} reason`"
             )
         for answer in exercise.alternatives:
             if answer.waiver == "":
                 yield Finding(answer.id, f"a waiver without a reason: `{WAIVER} …` says why there is no other natural way")
 
 
-def mistakes_stand_below_tests(source: Source) -> Iterator[Finding]:
-    for cell in source.code_cells:
-        if notebook.is_test(cell):
-            return
-        if cell.source.lstrip().startswith(("%%mistake", "%%alternative")):
+def answers_stand_below_tests(source: Source) -> Iterator[Finding]:
+    for answer in source.answers:
+        if not answer.exercise:
             yield Finding(
-                cell.id, "it stands above every test cell: mistakes and alternatives come right after the tests of their exercise"
+                answer.id, "it stands above every test cell: mistakes and alternatives come right after the tests of their exercise"
             )
 
 
 def mistakes_name_a_diagnosis(source: Source) -> Iterator[Finding]:
     """The words on the line are the beginning of one diagnosis, and no two mistakes have the same one."""
     for exercise in source.exercises:
-        sentences = diagnoses(exercise)
+        sentences = {sentence for test in exercise.tests for sentence in diagnoses_in(test.source)}
         taken: dict[str, str] = {}
         for mistake in exercise.mistakes:
-            if len(mistake.words.split()) < WORDS:
+            if len(mistake.words.split()) < FEWEST_WORDS:
                 yield Finding(
-                    mistake.id, f"`%%mistake {mistake.words}`: give at least four words, the beginning of a diagnosis of {exercise.name}"
+                    mistake.id,
+                    f"`%%mistake {mistake.words}`: give at least {FEWEST_WORDS} words, the beginning of a diagnosis of {exercise.name}",
                 )
                 continue
-            matching = [sentence for sentence in sentences if sentence.startswith(mistake.words)]
+            matching = [sentence for sentence in sentences if mistake.means(sentence)]
             if len(matching) != 1:
                 number = "no diagnosis begins" if not matching else f"{len(matching)} diagnoses begin"
                 yield Finding(mistake.id, f"{number} with {mistake.words!r}: exactly one sentence in the tests of {exercise.name} must")
@@ -97,13 +105,6 @@ def mistakes_name_a_diagnosis(source: Source) -> Iterator[Finding]:
                 yield Finding(mistake.id, f"{taken[matching[0]]} has the same diagnosis: each mistake needs one of its own")
             else:
                 taken[matching[0]] = mistake.id
-
-
-def diagnoses(exercise: Exercise) -> set[str]:
-    """Every sentence that stands as a key in the tests' `diagnose`."""
-    nodes = (node for test in exercise.tests for node in ast.walk(code_of(test)))
-    tables = (node.value for node in nodes if isinstance(node, ast.keyword) and node.arg == "diagnose" and isinstance(node.value, ast.Dict))
-    return {key.value for table in tables for key in table.keys if isinstance(key, ast.Constant)}
 
 
 def _above(source: Source, exercise: Exercise) -> list[NotebookNode]:
@@ -118,4 +119,4 @@ def _until_the_next(source: Source, exercise: Exercise) -> list[NotebookNode]:
 
 
 def _place(source: Source, exercise: Exercise) -> int:
-    return next(index for index, cell in enumerate(source.cells) if cell.id == exercise.cell)
+    return next(index for index, cell in enumerate(source.cells) if cell.id == exercise.solution.id)

@@ -10,10 +10,9 @@ from nbformat import NotebookNode
 
 from autograder import notebook
 from autograder.authoring.rules.finding import Finding
-from autograder.authoring.source import Source, calls, code_of
+from autograder.authoring.source import IGNORED, Source, calls, code_of
 
 ALT_WORDS = 4
-IGNORED = "nbval-ignore-output"
 NO_ALT = re.compile(r"!\[\s*\]\(|<img\b(?![^>]*\balt\s*=\s*[\"'][^\"']*\w)[^>]*>", re.IGNORECASE)
 
 

@@ -18,7 +18,7 @@ HIDDEN = ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS")
 
 def solutions_are_marked(source: Source) -> Iterator[Finding]:
     for cell in source.cells:
-        found = [line for line in _markers(cell) if line not in HIDDEN]
+        found = [line for line in _markers(cell) if "SOLUTION" in line.upper()]
         if notebook.is_solution(cell) and not found:
             yield Finding(
                 cell.id, f"a solution cell without {SOLUTION[0]} … {SOLUTION[1]}: all of it, docstring too, would become the stub"

@@ -14,19 +14,23 @@ NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 
 
 def grade_ids_are_unique(source: Source) -> Iterator[Finding]:
-    times = Counter(notebook.grade_id(cell) for cell in source.cells)
-    for name, count in times.items():
-        if name and count > 1:
+    for name, count in _times(source).items():
+        if count > 1:
             yield Finding(name, f"{count} cells have this grade_id: each needs one of its own")
 
 
 def grade_ids_are_cell_ids(source: Source) -> Iterator[Finding]:
+    times = _times(source)
     for cell in source.cells:
         name = notebook.grade_id(cell)
-        if name and cell.id != name:
+        if times[name] == 1 and cell.id != name:
             yield Finding(
                 cell.id, f"its grade_id is {name}: cell id and grade_id must be the same (`course run` and `course build` make them so)"
             )
+
+
+def _times(source: Source) -> Counter[str]:
+    return Counter(notebook.grade_id(cell) for cell in source.cells if notebook.grade_id(cell))
 
 
 def grade_ids_name_their_part(source: Source) -> Iterator[Finding]:

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from autograder import notebook
-from autograder.authoring.rules.figures import IGNORED
 from autograder.authoring.rules.finding import Finding
-from autograder.authoring.source import Source, code_of
+from autograder.authoring.source import IGNORED, Source, code_of
 
 
 def outputs_have_no_stderr(source: Source) -> Iterator[Finding]:

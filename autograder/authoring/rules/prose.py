@@ -53,7 +53,7 @@ def title_says_what_it_takes(source: Source) -> Iterator[Finding]:
 
 def opens_cold(source: Source) -> Iterator[Finding]:
     """Something runs and surprises before the first exercise."""
-    first = source.exercises[0].cell if source.exercises else None
+    first = source.exercises[0].solution.id if source.exercises else None
     for cell in source.code_cells:
         if cell in list(source.demonstrations) and code_of(cell).body:
             return

@@ -8,17 +8,16 @@ from collections.abc import Iterator
 
 from autograder import notebook
 from autograder.authoring.rules.finding import Finding
-from autograder.authoring.source import Source, calls, code, code_of
+from autograder.authoring.source import Source, calls, code, code_of, exercise_of
+from autograder.magics import exercise_of as named_in
 
 _HIDDEN = re.compile(r"^\s*### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS[^\n]*\n?", re.MULTILINE | re.DOTALL)
 
 
 def begins_with_its_exercise(source: Source) -> Iterator[Finding]:
-    for exercise in source.exercises:
-        for test in exercise.tests:
-            statements = code_of(test).body
-            if not statements or ast.unparse(statements[0]) != f"exercise({exercise.name!r})":
-                yield Finding(test.id, f'its first statement must be exercise("{exercise.name}")')
+    for cell in filter(notebook.is_test, source.code_cells):
+        if named_in(cell.source) != exercise_of(cell):
+            yield Finding(cell.id, f'its first statement must be exercise("{exercise_of(cell)}")')
 
 
 def ends_in_no_value(source: Source) -> Iterator[Finding]:
