@@ -232,12 +232,12 @@ class Expectation:
         came = f"{verb} {show(outcome.value)}" if outcome.error is None else f"raised {type_name(outcome.error)}"
         lines = [f"{asked().text} {came}" + (f", expected {expected}." if expected else ".")]
         if outcome.error is not None:
-            text, line = _text_of(outcome.error), line_that_raised(outcome.error)
+            text, line = shorten(_text_of(outcome.error)), line_that_raised(outcome.error)
             lines += [f"    It says: {text}"] * bool(text) + [f"    in the line: {line}"] * bool(line)
         raise _failure(lines, outcome.diagnosis(diagnose))
 
     def _fail_as_module(self, outcome: Outcome, error: BaseException) -> NoReturn:
-        reason = f": {_text_of(error)}." if is_module(outcome.value) else "; a torch module is expected."
+        reason = f": {shorten(_text_of(error)).rstrip('.')}." if is_module(outcome.value) else "; a torch module is expected."
         raise _failure([f"{asked().text} is {kind(outcome.value)}{reason}"])
 
 
@@ -256,8 +256,8 @@ def _difference_lines(found: Difference, verb: str, tolerance: Tolerance, unit: 
     if type(found.got) is type(found.want) is str and found.detail:  # the line that differs says it all
         return [f"{place} {verb} another text than expected.", found.detail]
     got, want = (show(value, _digits(tolerance)) for value in (found.got, found.want))
-    note = ""
-    if got == want and float in (type(found.got), type(found.want)):
+    kinds, note = {type(found.got), type(found.want)}, ""
+    if got == want and kinds in ({float}, {int, float}):
         note = f" They are {two_digits(abs(found.got - found.want))} apart."
     elif got == want and not found.detail:
         note = " They look alike here, but are not the same."
@@ -282,7 +282,7 @@ def _digits(tolerance: Tolerance) -> int | None:
 
 def _text_of(error: BaseException) -> str:
     try:
-        return shorten(plain(str(error)))
+        return plain(str(error))
     except Exception:  # an answer's exception may have a broken __str__
         return ""
 

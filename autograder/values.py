@@ -30,7 +30,7 @@ from autograder.plain import (
     without_extras,
 )
 
-__all__ = ["EXACTLY", "Difference", "Tolerance", "difference", "kind", "plain", "shorten", "show"]
+__all__ = ["EXACTLY", "Difference", "Tolerance", "difference", "shorten"]
 
 FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
 ONE_AFTER_ANOTHER = ("generator", "map", "filter", "zip", "range", "dict_keys", "dict_values", "dict_items", "list", "tuple", "Size")

@@ -270,6 +270,12 @@ def test_raises_takes_several_kinds_and_patterns():
     expect(lambda: raise_(NotImplementedError())).raises(NotImplementedError)
 
 
+def test_the_whole_message_of_an_exception_is_searched_and_little_of_it_is_shown():
+    long = ValueError("x" * 500 + " hidden_dim\n" + "y" * 500)
+    expect(lambda: raise_(long)).raises(ValueError, match="hidden_dim")
+    assert len(message_of(lambda: expect(lambda: raise_(long)).raises(ValueError, match="num_heads"))) < 250
+
+
 class Impostor(Exception):
     __class__ = property(lambda self: ValueError)
 

@@ -23,13 +23,18 @@ from autograder.grading.results import Graded, Question, csv_text, read_records
 RIGHT = {"toy-double-test": 1, "toy-double-test-2": 1, "toy-total-test": 1}
 
 
+PATIENCE = {"cell": 3, "notebook": 900, "iopub": 60}  # seconds
+
+
 @pytest.fixture(scope="module", autouse=True)
 def impatient():
-    """Cells have three seconds, in place of five minutes."""
+    """Cells have seconds, in place of minutes."""
 
     def settings(course, root):
         config = nbgrader_settings.settings(course, root)
-        config.Execute.timeout = 3
+        config.Execute.timeout = PATIENCE["cell"]
+        config.Execute.iopub_timeout = PATIENCE["iopub"]
+        config.ExecuteQuietly.longest = PATIENCE["notebook"]
         return config
 
     with pytest.MonkeyPatch.context() as patch:
@@ -250,6 +255,21 @@ def test_the_log_is_a_file_and_not_the_terminal(toy, capfd):
     assert "noise" not in out
     assert "1 graded, 1 failed, 0 missing" in out
     assert "DeadKernelError" in toy.place.log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("patience", "source"),
+    [
+        ({"cell": 1, "iopub": 1}, "import time\nwhile True:\n    try:\n        time.sleep(9)\n    except KeyboardInterrupt: pass"),
+        ({"notebook": 2}, "import time\ntime.sleep(2.5)"),
+    ],
+)
+def test_a_notebook_that_does_not_end(toy, monkeypatch, patience, source):
+    for what, seconds in patience.items():
+        monkeypatch.setitem(PATIENCE, what, seconds)
+    toy.hand_in("ann.ipynb", answer(toy.right, "toy-total", source))
+    assert "did not come to its end" in toy.grade()["ann"].reason
+    assert toy.scores("ann") is None
 
 
 # --- again ---

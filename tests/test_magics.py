@@ -288,7 +288,8 @@ def test_two_mistakes_of_one_exercise_share_no_diagnosis(bench):
 
 def test_two_mistakes_of_one_exercise_share_no_first_wrong_value(bench):
     bench.run(
-        'exercise("counting.close")\nexpect(area(3)).close_to(9.0, diagnose={"This is the first belief.": 1.0, "This is the second belief.": 1.01})'
+        'exercise("counting.close")\n'
+        'expect(area(3)).close_to(9.0, diagnose={"This is the first belief.": 1.0, "This is the second belief.": 1.01})'
     )
     bench.run(mistake("def area(side):\n    return 1.0", "This is the first"))
     complaint = bench.complaint(mistake("def area(side):\n    return 1.01", "This is the second"))

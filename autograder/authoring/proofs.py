@@ -72,7 +72,7 @@ def _shown(cell: NotebookNode) -> list[tuple[str, str]]:
             before = shown.pop()[1] if shown and shown[-1][0] == output.name else ""
             shown.append((output.name, before + output.text))
         elif output.output_type == "error":
-            shown.append((output.ename, output.evalue))
+            shown.append(("error", f"{output.ename}: {output.evalue}"))
         else:
             shown.extend((kind, data) for kind, data in sorted(output.data.items()) if not kind.startswith("image/"))
     return shown
