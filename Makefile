@@ -39,6 +39,7 @@ clean:  ## Remove what can be made again; never work/ or class/
 	find autograder benchmarks data paramshare tests -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/lab: pyproject.toml constraints.txt
+	@echo "Making the environment in $(VENV). The first time takes a few minutes."
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) -e '.[lab]'
 	touch $@

@@ -23,7 +23,14 @@ from autograder.course import Course
 MINUTE = 60_000
 ADDRESS = re.compile(r"http://(?:localhost|127\.0\.0\.1):\d+/\S+")
 # Root (in a container) has no sandbox of Chromium's, and nothing here may look for the network.
-FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
 
 
 @contextmanager
@@ -94,6 +101,16 @@ class Notebook:
         expect(self.page.locator("#jp-bottom-panel")).to_contain_text(re.compile(r"Python 3.*\| Idle"), timeout=2 * MINUTE)
         expect(self.page.locator(".jp-InputArea-prompt", has_text="[*]")).to_have_count(0, timeout=2 * MINUTE)
 
+    @contextmanager
+    def _until_ran(self, id: str) -> Iterator[None]:
+        """Wait, after what is done inside, until the cell has a new number and the kernel rests."""
+        number = self.cell(id).locator(".jp-InputArea-prompt")
+        before = number.inner_text()
+        yield
+        expect(number).not_to_have_text(before, timeout=2 * MINUTE)
+        expect(number).to_have_text(re.compile(r"\[\d+\]"), timeout=2 * MINUTE)
+        self.wait_until_idle()
+
     def cell(self, id: str) -> Locator:
         return self.page.locator(".jp-Notebook .jp-Cell").nth(self.ids.index(id))
 
@@ -104,23 +121,24 @@ class Notebook:
     def show(self, id: str) -> None:
         self.cell(id).scroll_into_view_if_needed()
 
-    def run_all(self) -> None:
-        self.page.get_by_role("menuitem", name="Run", exact=True).click()
-        self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-        self.wait_until_idle()
+    def run_all(self, until: str) -> None:
+        """Run all cells. JupyterLab stops at the first that fails: the cell `until`."""
+        with self._until_ran(until):
+            self.page.get_by_role("menuitem", name="Run", exact=True).click()
+            self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
 
     def run(self, id: str) -> None:
-        self.cell(id).locator(".cm-content").click()
-        self.page.keyboard.press("Control+Enter")
-        self.wait_until_idle()
+        with self._until_ran(id):
+            self.cell(id).locator(".cm-content").click()
+            self.page.keyboard.press("Control+Enter")
 
     def type(self, id: str, source: str) -> None:
         """Type `source` into the cell, over what stands there, and run it."""
-        self.cell(id).locator(".cm-content").click()
-        self.page.keyboard.press("Control+a")
-        self.page.keyboard.insert_text(source)
-        self.page.keyboard.press("Control+Enter")
-        self.wait_until_idle()
+        with self._until_ran(id):
+            self.cell(id).locator(".cm-content").click()
+            self.page.keyboard.press("Control+a")
+            self.page.keyboard.insert_text(source)
+            self.page.keyboard.press("Control+Enter")
 
     def validate(self, picture: Path | None = None) -> str:
         """Press nbgrader's Validate, keep a picture of the dialog, close it, and give back what it said."""

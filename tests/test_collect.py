@@ -90,6 +90,7 @@ def zipped_dict(members: dict[str | zipfile.ZipInfo, bytes]) -> bytes:
         ("ann_01_toy.ipynb", "ann"),
         ("ann_01_toy (2).ipynb", "ann"),
         ("ann-01_toy-Copy1.ipynb", "ann"),
+        ("student_1_01_toy.ipynb", "student_1"),
         ("ann@school.edu_01_toy.ipynb", "ann@school.edu"),
         ("安娜.ipynb", "安娜"),
         ("नीना.IPYNB", "नीना"),
@@ -369,6 +370,8 @@ def test_an_archive_has_room_for_so_much(folder, found, monkeypatch):
     monkeypatch.setattr(handed_in, "MOST_MEMBERS", 3)
     put(folder, "all.zip", zipped_dict({f"{name}.ipynb": bytes(2**19) for name in ("ann", "bob", "cy")}))
     assert [id for id, submission in found().items() if "larger" in submission.problem] == ["cy"]
+    put(folder, "all.zip", zipped_dict({f"{name}.zip": zipped_dict({"01_toy.ipynb": bytes(2**19)}) for name in ("ann", "bob", "cy")}))
+    assert [id for id, submission in found().items() if "larger" in submission.problem] == ["bob", "cy"]
     put(folder, "all.zip", zipped(*(f"{name}.ipynb" for name in "abcd")))
     assert "3 are the most" in found()["all"].problem
 

@@ -15,7 +15,7 @@ from autograder.grading.autograde import autograde_notebook
 from autograder.grading.class_folder import ClassFolder
 from autograder.grading.feedback import write_feedback
 from autograder.grading.hidden_tests import HIDDEN_FAILURE, REMOVED, HideTests, Parts, message_for_student
-from autograder.grading.results import Graded
+from autograder.grading.results import Graded, Question
 from autograder.grading.safe_page import cleaned
 
 HIDDEN = ["for number in (0, 10, 2.5)", "equals(number + number)", "total([])", "total([5, -5, 2.5])", "HIDDEN TESTS"]
@@ -35,7 +35,8 @@ def toy(tmp_path_factory):
             nb = changed(nb, change)
         put(course.root / "ann.ipynb", nb)
         row = autograde_notebook(folder, chapter, "ann", course.root / "ann.ipynb")
-        return write_feedback(folder, chapter, row).read_text(), row
+        assert write_feedback(folder, chapter, row) == ()
+        return folder.feedback("ann", chapter).read_text(), row
 
     return page
 
@@ -53,6 +54,7 @@ def test_a_right_answer(toy):
     page, row = toy()
     assert row.points == 3
     assert "(Score: 3.0 / 3.0)" in page
+    assert '<a href="#toy-double-test-2">toy.double</a> (Score: 1.0 / 1.0)' in page
     assert "return 2 * number" in text_of(page)
     assert not any(line in text_of(page) for line in HIDDEN)
 
@@ -236,8 +238,19 @@ def test_nothing_active_reaches_a_page(toy):
 def test_a_failed_submission_has_a_page_with_its_reason(tmp_path):
     course = toy_course(tmp_path)
     row = Graded("ann", "failed", reason="Not JSON: <script>alert(1)</script>")
-    page = write_feedback(ClassFolder(tmp_path / "class"), course.chapters[0], row).read_text()
+    folder = ClassFolder(tmp_path / "class")
+    assert write_feedback(folder, course.chapters[0], row) == ()
+    page = folder.feedback("ann", course.chapters[0]).read_text()
     assert "Not graded. Not JSON: &lt;script&gt;alert(1)&lt;/script&gt;" in page
+
+
+def test_a_page_that_cannot_be_made_is_a_flag(tmp_path):
+    course = toy_course(tmp_path)
+    folder = ClassFolder(tmp_path / "class")
+    row = Graded("ann", "graded", questions=(Question("toy.double", "toy-double-test", 1, 1, ""),))
+    [flag] = write_feedback(folder, course.chapters[0], row)
+    assert "the page has points only" in flag
+    assert "1 points" in folder.feedback("ann", course.chapters[0]).read_text()
 
 
 # --- the parts ---

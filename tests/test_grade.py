@@ -336,13 +336,11 @@ def test_a_late_folder_adds_to_the_class_and_a_roster_names_the_rest(toy, tmp_pa
     assert toy.scores("mallory") is None
     toy.handed_in = tmp_path / "late"
     toy.hand_in("bob.ipynb", toy.right)
+    toy.hand_in("cy.ipynb", b"broken")
     rows = toy.grade(roster=tmp_path / "roster.csv")
-    assert {student: row.status for student, row in rows.items()} == {
-        "ann": "graded",
-        "bob": "graded",
-        "cy": "missing",
-        "mallory": "failed",
-    }
+    assert {student: row.status for student, row in rows.items()} == {"ann": "graded", "bob": "graded", "cy": "failed", "mallory": "failed"}
+    (toy.handed_in / "cy.ipynb").unlink()
+    assert toy.grade(roster=tmp_path / "roster.csv")["cy"].status == "missing"
 
 
 def test_a_row_whose_file_got_a_better_name_goes(toy, tmp_path):
@@ -444,6 +442,11 @@ def test_a_source_that_nbgrader_refuses(toy):
     toy.hand_in("ann.ipynb", toy.right)
     with pytest.raises(CourseError, match="nbgrader refuses the source"):
         toy.grade()
+
+
+def test_a_path_that_nbgrader_would_read_as_a_pattern(toy, tmp_path):
+    with pytest.raises(CourseError, match="move the course"):
+        ClassFolder(tmp_path / "a[1]" / "class").prepare(toy.course, toy.chapter)
 
 
 def test_no_source(toy):

@@ -89,7 +89,7 @@ def test_answers_that_are_not_as_they_should_be_are_found(verified):
         "toy.double: toy-double-mistake-2: the student is not told 'Twice is not two more:', but: double(3) gave 9, expected 6.",
         "toy.double: toy-double-alternative: this right answer earns 1 of 2 points: double(-4) gave 0, expected -8.",
         "toy.total: toy-total-mistake-1: the student is told 'total([1, 2, 3]) gave 6, expected 12.",
-        "toy.total: toy-total-mistake-3: it has the same diagnosis as toy-total-mistake-1: Each number is doubled before it is added.",
+        "toy.total: toy-total-mistake-3: it gets the same wrong value or diagnosis as toy-total-mistake-1: total([1, 2, 3]) gave 6",
     ):
         assert f"✗ {found}" in out
     assert "toy-double-mistake-3" not in out and "toy-total-mistake-2" not in out

@@ -132,10 +132,10 @@ def of_mistakes_together(exercise: Exercise, messages: dict[str, str]) -> Iterat
     seen: dict[str, str] = {}
     for id, message in messages.items():
         value, _, diagnosis = message.rpartition("\n")
-        for part, text in (("first wrong value", value), ("diagnosis", diagnosis)):
-            if text and text in seen:
-                yield Fault(Proof.DIAGNOSED, exercise.name, id, f"it has the same {part} as {seen[text]}: {text}")
-            seen.setdefault(text, id)
+        again = next((text for text in (value, diagnosis) if text and text in seen), None)
+        if again:
+            yield Fault(Proof.DIAGNOSED, exercise.name, id, f"it gets the same wrong value or diagnosis as {seen[again]}: {again}")
+        seen = dict.fromkeys((value, diagnosis), id) | seen
 
 
 # --- 4. another right answer passes ---

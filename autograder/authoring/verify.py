@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 
-from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -107,31 +106,31 @@ class Tries:
 
 
 def _report(source: Source, faults: list[Fault], console: Console) -> None:
-    table = Table(title=source.chapter.name, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(title=source.chapter.name, title_justify="left", box=None, padding=(0, 1, 0, 0))
     table.add_column("exercise", no_wrap=True)
-    for heading in ("points", "solution", "blank", "caught", "diagnosed", "alternatives"):
+    for heading in ("points", "solution", "blank", "caught", "diagnosed", "alternative"):
         table.add_column(heading, justify="right")
     for exercise in source.exercises:
-        table.add_row(*_row(exercise, [fault.proof for fault in faults if fault.exercise == exercise.name]))
+        table.add_row(*_row(exercise, [fault for fault in faults if fault.exercise == exercise.name]))
     console.print(table)
     for fault in faults:
         console.print("✗ " + ": ".join(filter(None, (fault.exercise, fault.cell, fault.text))), markup=False, soft_wrap=True)
 
 
-def _row(exercise: Exercise, failed: list[Proof]) -> tuple[str, ...]:
-    """The exercise's line: of its mistakes, how many lost a point and how many of these were told why."""
-    mistakes = len(exercise.mistakes)
-    caught = mistakes - failed.count(Proof.CAUGHT)
-    diagnosed = max(0, caught - failed.count(Proof.DIAGNOSED))
-    waived = not failed.count(Proof.ALTERNATIVE) and all(answer.waiver is not None for answer in exercise.alternatives)
+def _row(exercise: Exercise, faults: list[Fault]) -> tuple[str, ...]:
+    """The exercise's line: of its mistakes, how many lost a point, and how many of these were told why."""
+    failed = {proof: {fault.cell for fault in faults if fault.proof == proof} for proof in Proof}
+    caught = len(exercise.mistakes) - len(failed[Proof.CAUGHT])
+    diagnosed = caught - len(failed[Proof.DIAGNOSED] - failed[Proof.CAUGHT])
+    waived = bool(exercise.alternatives) and all(answer.waiver is not None for answer in exercise.alternatives)
     return (
         exercise.name.partition(".")[2],
         f"{exercise.points:g}",
-        _mark(Proof.SOLUTION not in failed),
-        _mark(Proof.BLANK not in failed),
-        f"{caught}/{mistakes}",
-        f"{diagnosed}/{mistakes}",
-        "waived" if waived else _mark(Proof.ALTERNATIVE not in failed),
+        _mark(not failed[Proof.SOLUTION]),
+        _mark(not failed[Proof.BLANK]),
+        f"{caught}/{len(exercise.mistakes)}",
+        f"{diagnosed}/{len(exercise.mistakes)}",
+        "waived" if waived else _mark(not failed[Proof.ALTERNATIVE]),
     )
 
 

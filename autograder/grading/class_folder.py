@@ -90,6 +90,8 @@ class ClassFolder:
 
         The source is kept under releases/, by the release that a student notebook carries.
         """
+        if set(str(self.root)) & set("[]*?"):
+            raise CourseError(f"nbgrader finds nothing in a folder whose path has one of [ ] * ? in it: move the course out of {self.root}")
         if not chapter.source.is_file():
             raise CourseError(f"{chapter.name} has no source: {chapter.source} is missing")
         self._copy_source(chapter)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -73,8 +73,9 @@ def _words(file: File, chapter: Chapter, own_zips: set[tuple[str, ...]]) -> list
     A platform's own naming is sure. Else whoever has a folder, or a zip, hands in what is in it. Else the file says it, or a class's zip.
     """
     holders = file.parts[:-1]
-    if platform := [word for holder in holders for word in from_platform(_without_zip(holder))] or from_platform(file.stem):
-        return platform
+    for name in (*map(_without_zip, holders), file.stem):
+        if platform := from_platform(name, chapter.name):
+            return platform
     inner = max((i + 1 for i, holder in enumerate(holders) if is_zip(holder)), default=0)
     folders = [word for holder in holders[inner:] for word in from_folder(holder, chapter.name)]
     own, others = [], []
@@ -121,33 +122,45 @@ def _without_zip(name: str) -> str:
 
 def _submission(group: list[_Owned], chapter: Chapter, roster: Roster | None) -> Submission:
     """What the files of one id amount to."""
-    student = group[0].student
-    files = tuple(owned.file for owned in group)
-    origin = ", ".join(file.path for file in files)
-    refused = dict.fromkeys(owned.problem for owned in group if owned.problem)
+    student, files = group[0].student, tuple(owned.file for owned in group)
+    try:
+        _refuse_doubtful_owner(group, roster)
+        notebook = _the_notebook([owned.file for owned in group if owned.named] or files, chapter)
+    except Refused as error:
+        return Submission(student, None, ", ".join(file.path for file in files), str(error), files=files)
+    return Submission(student, notebook.copy, notebook.path, flags=tuple(_beside(notebook, files)), files=files)
+
+
+class Refused(Exception):
+    """There is no one notebook of one student; the message says why."""
+
+
+def _refuse_doubtful_owner(group: list[_Owned], roster: Roster | None) -> None:
+    if problems := dict.fromkeys(owned.problem for owned in group if owned.problem):
+        raise Refused("; ".join(problems))
+    if roster is not None and (problem := roster.doubled.get(same_id(group[0].student))):
+        raise Refused(problem)
     called = sorted({owned.called for owned in group})
-    if refused:
-        return Submission(student, None, origin, "; ".join(refused), files=files)
-    if roster is not None and same_id(student) in roster.doubled:
-        return Submission(student, None, origin, roster.doubled[same_id(student)], files=files)
     if len(called) > 1:
-        problem = f"{' and '.join(map(repr, called))} become one id: give them ids of their own in a roster"
-        return Submission(student, None, origin, problem, files=files)
-    named = [owned.file for owned in group if owned.named]
-    notebooks = _of_this_chapter([file for file in named or files if file.is_notebook], chapter)
+        raise Refused(f"{' and '.join(map(repr, called))} become one id: give them ids of their own in a roster")
+
+
+def _the_notebook(files: Iterable[File], chapter: Chapter) -> File:
+    """The one among `files` that can be graded."""
+    notebooks = _of_this_chapter([file for file in files if file.is_notebook], chapter)
     if len(notebooks) > 1:
-        problem = f"{len(notebooks)} notebooks for one student ({', '.join(file.path for file in notebooks)}): keep the one that counts"
-        return Submission(student, None, origin, problem, files=files)
-    if not notebooks:
-        told = "; ".join(f"{file.path} {file.problem or 'is not a notebook'}" for file in files)
-        return Submission(student, None, origin, told, files=files)
-    [notebook] = notebooks
-    if notebook.problem:
-        return Submission(student, None, notebook.path, f"{notebook.path} {notebook.problem}", files=files)
-    besides = tuple(
-        f"also handed in: {file.path}" + (f", which {file.problem}" if file.problem else "") for file in files if file is not notebook
-    )
-    return Submission(student, notebook.copy, notebook.path, flags=besides, files=files)
+        paths = ", ".join(file.path for file in notebooks)
+        raise Refused(f"{len(notebooks)} notebooks for one student ({paths}): keep the one that counts")
+    if not notebooks or notebooks[0].problem:
+        raise Refused("; ".join(f"{file.path} {file.problem or 'is not a notebook'}" for file in notebooks or files))
+    return notebooks[0]
+
+
+def _beside(notebook: File, files: Iterable[File]) -> Iterator[str]:
+    """What else was handed in."""
+    for file in files:
+        if file is not notebook:
+            yield f"also handed in: {file.path}" + (f", which {file.problem}" if file.problem else "")
 
 
 def _of_this_chapter(notebooks: list[File], chapter: Chapter) -> list[File]:

@@ -11,7 +11,7 @@ from nbgrader.preprocessors import GetGrades
 from traitlets.config import Config
 
 from autograder import notebook
-from autograder.course import Chapter, CourseError
+from autograder.course import Chapter
 from autograder.grading.class_folder import ClassFolder
 from autograder.grading.hidden_tests import HideTests
 from autograder.grading.nbgrader_step import run_step
@@ -27,21 +27,23 @@ def apply(config: Config) -> Config:
     return config
 
 
-def write_feedback(folder: ClassFolder, chapter: Chapter, row: Graded) -> Path:
-    """Write the page of `row`'s student, and say where it is. Who was not graded reads why.
+def write_feedback(folder: ClassFolder, chapter: Chapter, row: Graded) -> tuple[str, ...]:
+    """Write the page of `row`'s student; who was not graded reads why. Gives back what the instructor should know of it, as flags."""
+    flags: tuple[str, ...] = ()
+    if row.status != GRADED:
+        page = small_page(chapter.name, f"Not graded. {row.reason}")
+    else:
+        try:
+            page = _graded_page(folder, chapter, row.student)
+        except NoPage as error:
+            flags = (f"the page has points only, because {error}: see {folder.log.name}",)
+            page = small_page(chapter.name, f"{row.points:g} points. There is no page with more, for now.")
+    notebook.write_bytes(folder.feedback(row.student, chapter), page.encode())
+    return flags
 
-    Raises CourseError when there could be no page but one that says so.
-    """
-    path = folder.feedback(row.student, chapter)
-    problem = ""
-    try:
-        page = _graded_page(folder, chapter, row.student) if row.status == GRADED else small_page(chapter.name, f"Not graded. {row.reason}")
-    except CourseError as error:
-        problem, page = str(error), small_page(chapter.name, f"{row.points:g} points. There is no page with more, for now.")
-    notebook.write_bytes(path, page.encode())
-    if problem:
-        raise CourseError(problem)
-    return path
+
+class NoPage(Exception):
+    """nbgrader could not make a page; the message says why."""
 
 
 def _graded_page(folder: ClassFolder, chapter: Chapter, student: str) -> str:
@@ -51,5 +53,5 @@ def _graded_page(folder: ClassFolder, chapter: Chapter, student: str) -> str:
         config.CourseDirectory.feedback_directory = temporary
         stopped_by = run_step(GenerateFeedback, config, folder.log, chapter.name, student)
         if stopped_by is not None:
-            raise CourseError(f"no feedback page for {student}: {stopped_by}. More in {folder.log}") from stopped_by
+            raise NoPage(str(stopped_by).partition("\n")[0]) from stopped_by
         return (Path(temporary) / student / chapter.name / f"{chapter.name}.html").read_text(encoding="utf-8")

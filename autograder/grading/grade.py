@@ -13,10 +13,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from autograder import notebook
 from autograder.course import Chapter, Course, CourseError
-from autograder.grading import collect
 from autograder.grading.autograde import autograde_notebook
 from autograder.grading.class_folder import Assignment, ClassFolder
-from autograder.grading.collect import Submission
+from autograder.grading.collect import Submission, collect
 from autograder.grading.feedback import write_feedback
 from autograder.grading.names import clean, same_id
 from autograder.grading.results import FAILED, GRADED, MISSING, Graded, Record, csv_text, read_records, table, write_record
@@ -29,7 +28,7 @@ def grade(course: Course, chapter: Chapter, folder: Path, roster: Path | None = 
     students = Roster.read(roster) if roster else None
     place.root.mkdir(exist_ok=True)
     with TemporaryDirectory(prefix="collected-", dir=place.root) as staging:
-        submissions = collect.collect(folder, chapter, Path(staging), students, besides=roster)
+        submissions = collect(folder, chapter, Path(staging), students, besides=roster)
         chosen = _chosen(submissions, only, folder)
         assignment = place.prepare(course, chapter)
         _grade_all(place, assignment, chosen, folder)
@@ -58,12 +57,13 @@ def _chosen(submissions: tuple[Submission, ...], only: str | None, folder: Path)
 
 
 def _grade_all(place: ClassFolder, assignment: Assignment, submissions: tuple[Submission, ...], folder: Path) -> None:
-    known = read_records(place.results(assignment.chapter))
+    known, here = read_records(place.results(assignment.chapter)), str(folder.resolve())
     for submission in _with_progress(submissions):
-        if submission.is_missing and submission.student in known:
-            continue  # handed in with an earlier folder
+        earlier = known.get(submission.student)
+        if submission.is_missing and earlier and (earlier.row.status == GRADED or earlier.folder != here):
+            continue  # handed in with another folder
         row = _grade_one(place, assignment.chapter, submission)
-        record = Record(row, str(folder.resolve()), submission.origin, assignment.release)
+        record = Record(row, here, submission.origin, assignment.release)
         write_record(place.results(assignment.chapter) / f"{row.student}.json", record)
 
 
@@ -74,12 +74,7 @@ def _grade_one(place: ClassFolder, chapter: Chapter, submission: Submission) -> 
         row = Graded(submission.student, MISSING if submission.is_missing else FAILED, reason=submission.problem)
     else:
         row = autograde_notebook(place, chapter, submission.student, submission.notebook)
-    row = replace(row, flags=(*submission.flags, *row.flags))
-    try:
-        write_feedback(place, chapter, row)
-    except CourseError as error:
-        row = replace(row, flags=(*row.flags, str(error)))
-    return row
+    return replace(row, flags=(*submission.flags, *row.flags, *write_feedback(place, chapter, row)))
 
 
 def _keep_everything(place: ClassFolder, chapter: Chapter, submission: Submission) -> None:

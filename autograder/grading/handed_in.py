@@ -69,6 +69,7 @@ class Reader:
         self.staging = staging
         self.besides = besides and besides.resolve()
         self.count = 0
+        self.room = 0  # bytes that the zip at hand may still unpack to, the zips in it included
 
     def files(self, where: Path) -> Iterator[File]:
         """The files of a folder, or of one zip, or one notebook."""
@@ -100,6 +101,7 @@ class Reader:
         except OSError as error:
             yield File(parts, None, f"cannot be read: {error.strerror}")
         else:
+            self.room = LARGEST_ARCHIVE
             yield from self._unpacked(copy, parts)
 
     def _unpacked(self, copy: Path, parts: tuple[str, ...], deep: int = 0) -> Iterator[File]:
@@ -120,7 +122,6 @@ class Reader:
         if len(members) > MOST_MEMBERS:
             raise Unreadable(f"holds {len(members):,} files; {MOST_MEMBERS:,} are the most")
         names = [_name(member) for member in members]
-        room = LARGEST_ARCHIVE
         for member, name in zip(members, names, strict=True):
             inside = tuple(part for part in name.split("/") if part not in ("", ".", ".."))
             if not inside or any(map(_is_litter, inside)):
@@ -131,18 +132,17 @@ class Reader:
                     yield File(where, None, "is an empty folder")
                 continue
             try:
-                copy = self._member(archive, member, name, room)
+                copy = self._member(archive, member, name)
             except Unreadable as error:
                 yield File(where, None, str(error))
             except Exception as error:  # as above
                 yield File(where, None, _broken_zip(error))
             else:
-                room -= copy.stat().st_size
                 yield from self._unpacked(copy, where, deep + 1)
         if not any(not member.is_dir() for member in members):
             raise Unreadable("is an empty zip")
 
-    def _member(self, archive: ZipFile, member: ZipInfo, name: str, room: int) -> Path:
+    def _member(self, archive: ZipFile, member: ZipInfo, name: str) -> Path:
         if _leads_outside(name):
             raise Unreadable(f"would be unpacked outside its folder: the zip calls it {name!r}")
         if stat.S_ISLNK(member.external_attr >> 16):
@@ -151,7 +151,9 @@ class Reader:
             raise Unreadable("is in an encrypted zip: hand in a zip without a password")
         limit = LARGEST_ARCHIVE if is_zip(name) else LARGEST_FILE
         with archive.open(member) as file:
-            return self._keep(file, min(limit, room))
+            copy = self._keep(file, min(limit, self.room))
+        self.room -= copy.stat().st_size
+        return copy
 
     def _keep(self, source: BinaryIO, limit: int) -> Path:
         """A private copy of `source`, which is given up when it is larger than `limit`, whatever size it claims to have."""

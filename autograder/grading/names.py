@@ -8,7 +8,7 @@ import unicodedata
 LONGEST_ID = 60
 
 # Canvas: lastfirst_12345_67890_file.ipynb, with _LATE_ for late ones.
-_CANVAS = re.compile(r"(?P<name>[^_]+)_(?:LATE_)?(?P<user>\d+)_\d+_.+", re.DOTALL)
+_CANVAS = re.compile(r"(?P<name>[^_]+)_(?:LATE_)?(?P<user>\d+)_\d+(_.+)?", re.DOTALL)
 # Moodle: "First Last_1234567_assignsubmission_file_" as a folder, or with the file's name behind it.
 _MOODLE = re.compile(r"(?P<name>.+?)_\d+_assignsubmission_[a-z]+_?.*", re.DOTALL)
 # What a browser, a desktop or Jupyter adds to the second copy of a file.
@@ -50,11 +50,11 @@ def without_copy_mark(stem: str) -> str:
     return _COPY.sub("", stem).strip()
 
 
-def from_platform(name: str) -> list[str]:
+def from_platform(name: str, chapter: str) -> list[str]:
     """What a name given by Canvas or Moodle says of its owner, best first; empty for any other name."""
     if match := _MOODLE.fullmatch(name):
         return [match["name"]]
-    if match := _CANVAS.fullmatch(name):
+    if match := _CANVAS.fullmatch(_without_chapter(name, chapter)):  # student_1_10_topic is no name of Canvas's
         return [match["name"], match["user"]]
     return []
 
@@ -62,15 +62,15 @@ def from_platform(name: str) -> list[str]:
 def from_folder(name: str, chapter: str) -> list[str]:
     if name.casefold() in _NOBODY or is_chapter(name, chapter):
         return []
-    return from_platform(name) or [name]
+    return from_platform(name, chapter) or [name]
 
 
 def from_stem(stem: str, chapter: str) -> list[str]:
     """What a file's own name says: `ann_01_counting` and `ann (1)` are Ann's, `01_counting` is anybody's."""
-    if found := from_platform(stem):
-        return found
-    stem = without_copy_mark(stem)
     if is_chapter(stem, chapter):
         return []
-    owner = re.sub(rf"[ _-]+{re.escape(chapter)}$", "", stem, flags=re.IGNORECASE)
-    return [owner]
+    return from_platform(stem, chapter) or [_without_chapter(stem, chapter)]
+
+
+def _without_chapter(stem: str, chapter: str) -> str:
+    return re.sub(rf"[ _-]+{re.escape(chapter)}$", "", without_copy_mark(stem), flags=re.IGNORECASE)

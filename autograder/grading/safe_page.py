@@ -11,6 +11,8 @@ from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 
+from autograder import notebook
+
 MOST_OUTPUTS = 50  # of one cell
 MOST_TEXT = 20_000  # characters of one output
 TEXTS = ("text/plain", "text/latex", "text/markdown")
@@ -67,6 +69,7 @@ class SafePage(HTMLExporter):
         nb.metadata = NotebookNode(language_info={"name": "python"})
         page, resources = super().from_notebook_node(nb, resources, **kw)
         head, _, body = page.partition("</head>")
+        body = re.sub(r'(?<=<a href="#)([\w-]+)">Test cell<', lambda found: f'{found[1]}">{notebook.exercise_of(found[1])}<', body)
         return f"{head}</head>\n<body>{cleaned(body)}</body>\n</html>\n", resources
 
 

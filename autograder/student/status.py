@@ -78,6 +78,7 @@ def executed(path: Path) -> NotebookNode:
             timeout=SECONDS_A_CELL,
             interrupt_on_timeout=True,
             allow_errors=True,
+            extra_arguments=["--log-level=ERROR"],  # what the kernel has to say about itself is not for students
             resources={"metadata": {"path": str(folder)}},
         )
         try:
