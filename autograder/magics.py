@@ -52,6 +52,11 @@ def diagnoses_in(source: str) -> list[str]:
     return [key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
 
 
+def begins(words: str, diagnosis: str) -> bool:
+    """Whether `diagnosis` begins with `words`, blanks aside."""
+    return " ".join(diagnosis.split()).startswith(" ".join(words.split()))
+
+
 def _parsed(source: str) -> ast.Module:
     try:
         return ast.parse(TransformerManager().transform_cell(source))
@@ -210,12 +215,11 @@ class AuthoringMagics(Magics):
     @cell_magic
     def mistake(self, line: str, cell: str) -> None:
         """`%%mistake FIRST WORDS OF A DIAGNOSIS`: an answer that must fail, with this diagnosis."""
-        words = line.split()
-        if len(words) < FEWEST_WORDS:
+        if len(line.split()) < FEWEST_WORDS:
             raise AuthorError(f"%%mistake takes the first words of a diagnosis, {FEWEST_WORDS} or more; {line!r} is too short")
         outcome = self.outcome_of(cell)
         diagnoses = [diagnosis for test in self.history.tests() for diagnosis in diagnoses_in(test)]
-        _check(outcome, words, list(dict.fromkeys(diagnoses)), self.history.exercise)
+        _check(outcome, line, list(dict.fromkeys(diagnoses)), self.history.exercise)
         self.history.note(Mistake(self.history.exercise, outcome.diagnosis, outcome.first_wrong))
         print(outcome.message)
 
@@ -246,15 +250,15 @@ class AuthoringMagics(Magics):
 # --- what an author is told ---
 
 
-def _check(outcome: Outcome, words: list[str], diagnoses: list[str], exercise: str) -> None:
+def _check(outcome: Outcome, words: str, diagnoses: list[str], exercise: str) -> None:
     """Raise AuthorError unless `outcome` has the one diagnosis that begins with `words`."""
     if not outcome.message:
         raise AuthorError(f"this mistake passes every test of {exercise}: add an expectation that it fails")
-    meant = [diagnosis for diagnosis in diagnoses if diagnosis.split()[: len(words)] == words]
+    meant = [diagnosis for diagnosis in diagnoses if begins(words, diagnosis)]
     if len(meant) > 1:
         raise AuthorError(f"these words begin {len(meant)} diagnoses of {exercise}; write more of them:\n{_indented(*meant)}")
     if not meant:
-        said = " ".join(words)
+        said = " ".join(words.split())
         raise AuthorError(
             f"no diagnosis of {exercise} begins with {said!r}.\n{_advice(outcome, f'{said} …')}\n"
             f"The diagnoses of {exercise} are:\n{_indented(*diagnoses or ['(none)'])}"

@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from contextlib import redirect_stdout, suppress
 from typing import Any, NoReturn
 
-from autograder import wire
+from autograder import ties, wire
 from autograder.factory import recipe_of
 
 # What a test may do with an object that stays in the answers' room.
@@ -33,6 +33,7 @@ OPERATIONS = {
     "list": lambda target: list(target),
     "int": lambda target: int(target),
     "float": lambda target: float(target),
+    "relation": ties.relation,
 }
 Cells = Iterable[tuple[str, str]]  # name and source
 
@@ -109,6 +110,10 @@ class Remote:
 
     def __float__(self):
         return self._room.ask("float", self)
+
+    def relation_there(self, first: str, second: str) -> str:
+        """How two of its parameters hang together (`ties.relation`)."""
+        return self._room.ask("relation", self, first, second)
 
     def _refuse(self, *_) -> NoReturn:
         raise wire.CannotCross("only plain values can be compared: ask the answer's object for one (an attribute, int(...), a call)")

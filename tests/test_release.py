@@ -24,6 +24,7 @@ from autograder import notebook
 from autograder.authoring.build import build
 from autograder.authoring.release import release_of
 from autograder.course import Course
+from autograder.grading import feedback, rules
 from autograder.nbgrader_settings import settings
 
 ROOT = Path(__file__).parents[1]
@@ -227,7 +228,7 @@ def test_jupyterlab_gets_the_same_settings(tmp_path):
     (tmp_path / "autograder").mkdir()
     shutil.copy(ROOT / "autograder" / "nbgrader_config.py", tmp_path / "autograder")
     config = PyFileConfigLoader("nbgrader_config.py", path=str(tmp_path / "autograder")).load_config()
-    same, own = settings(course, tmp_path / "class"), config.pop("CourseDirectory")
+    same, own = feedback.apply(rules.apply(settings(course, tmp_path / "class"))), config.pop("CourseDirectory")
     del same.CourseDirectory, same.Execute.skip_cells_with_tag, config.Execute.skip_cells_with_tag
     assert config == same
     assert (own.root, own.source_directory, own.submitted_directory) == (str(tmp_path), "solutions", "class/submitted")

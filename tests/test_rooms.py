@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from autograder import expect, wire
+from autograder.expect import ExpectationFailed
 from autograder.factory import factory, recipe_of
 from autograder.rooms import AnswerRoom, CellFailed, Remote, RoomEnded, namespace_of_tests, run_cell
 
@@ -217,3 +218,25 @@ def pair():
 def test_a_factory_makes_one_object():
     with pytest.raises(TypeError, match="the factory pair makes a list: let it make one module"):
         pair()
+
+
+TWO_LINEARS = """
+from torch import nn
+
+
+def pair(shared):
+    layers = nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 2)])
+    if shared:
+        layers[1].weight = layers[0].weight
+    return layers
+"""
+
+
+def test_ties_of_a_module_in_the_other_room_are_told_there():
+    with AnswerRoom([("pair", TWO_LINEARS)]) as room:
+        space = namespace_of_tests(room, [("imports", "from autograder import expect")], ["pair"])
+        run_cell("test", "expect(pair(True)).ties('0.weight', '1.weight')\nexpect(pair(False)).unties('0.weight', '1.weight')", space)
+        with pytest.raises(ExpectationFailed, match="two separate parameters"):
+            run_cell("test", "expect(pair(False)).ties('0.weight', '1.weight')", space)
+        with pytest.raises(ExpectationFailed, match="there is no 2[.]weight"):
+            run_cell("test", "expect(pair(True)).ties('0.weight', '2.weight')", space)

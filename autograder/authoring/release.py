@@ -27,6 +27,7 @@ from autograder import notebook
 
 TAGS_FOR_STUDENTS = {"raises-exception"}
 
+BADGE_ID, SETUP_ID = "course-badge", "course-setup"
 BADGE = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]({url})"
 COLAB = "https://colab.research.google.com/github/{path}/blob/{version}/chapters/{chapter}/{chapter}.ipynb"
 GITHUB = "https://github.com/"
@@ -87,11 +88,11 @@ class AddSetup(NbGraderPreprocessor):
         address = f"{self.repository}@{self.tag}" if self.tag else self.repository
         source = SETUP.format(address=address) if self.repository else SETUP_UNSET
         grading = {"grade_id": f"{topic}-colab", "grade": False, "solution": False, "locked": True, "task": False, "schema_version": 3}
-        return new_code_cell(source.rstrip(), id="course-setup", metadata={"nbgrader": grading})
+        return new_code_cell(source.rstrip(), id=SETUP_ID, metadata={"nbgrader": grading})
 
     def _badge(self, chapter: str) -> NotebookNode:
         url = COLAB.format(path=self.repository.removeprefix(GITHUB), version=self.tag or "main", chapter=chapter)
-        return new_markdown_cell(BADGE.format(url=url), id="course-badge")
+        return new_markdown_cell(BADGE.format(url=url), id=BADGE_ID)
 
 
 class Stamp(NbGraderPreprocessor):
@@ -124,6 +125,10 @@ STEPS = [
 
 
 def release_of(nb: NotebookNode) -> str:
-    """Twelve hex digits for what a student sees of a released notebook: cells, sources and grading, not outputs or checksums."""
-    seen = [(cell.id, cell.cell_type, cell.source, notebook.grading(cell) | {"checksum": ""}) for cell in nb.cells]
+    """Twelve hex digits for what a student sees of a released notebook: cells, sources and grading, not outputs or checksums.
+
+    Nor the cells that say where the course is published: they differ between a tagged release and the state it was tagged from.
+    """
+    cells = [cell for cell in nb.cells if cell.id not in (BADGE_ID, SETUP_ID)]
+    seen = [(cell.id, cell.cell_type, cell.source, notebook.grading(cell) | {"checksum": ""}) for cell in cells]
     return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:12]

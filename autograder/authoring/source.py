@@ -12,6 +12,7 @@ from nbformat import NotebookNode
 
 from autograder import notebook
 from autograder.course import Chapter, CourseError
+from autograder.magics import begins
 
 MISTAKE, ALTERNATIVE = "%%mistake", "%%alternative"
 WAIVER = "# waiver:"
@@ -33,8 +34,7 @@ class Answer:
 
     def means(self, sentence: str) -> bool:
         """Do the words begin this diagnosis?"""
-        words = self.words.split()
-        return sentence.split()[: len(words)] == words
+        return begins(self.words, sentence)
 
     @property
     def waiver(self) -> str | None:
