@@ -237,7 +237,8 @@ class Expectation:
         raise _failure(lines, outcome.diagnosis(diagnose))
 
     def _fail_as_module(self, outcome: Outcome, error: BaseException) -> NoReturn:
-        reason = f": {shorten(_text_of(error)).rstrip('.')}." if is_module(outcome.value) else "; a torch module is expected."
+        is_reason = isinstance(error, LookupError) or is_module(outcome.value)
+        reason = f": {shorten(_text_of(error)).rstrip('.')}." if is_reason else "; a torch module is expected."
         raise _failure([f"{asked().text} is {kind(outcome.value)}{reason}"])
 
 
