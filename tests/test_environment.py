@@ -127,7 +127,9 @@ def test_a_workflow_runs_only_what_is_there(workflow):
 
 
 def test_clean_never_touches_what_people_make():
-    planned = subprocess.run(["make", "--dry-run", "clean"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    planned = subprocess.run(
+        ["make", "--no-print-directory", "--dry-run", "clean"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     assert not re.search(r"(?<![\w.])(work|class)\b", planned)
     assert not re.search(r"\s\.(\s|$)", planned)
 
