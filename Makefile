@@ -25,7 +25,7 @@ test: $(VENV)/dev  ## Run every check but the slow ones
 	ruff check .
 	ruff format --check .
 	course build --check
-	pytest --nbval --nbval-current-env --durations=15 tests solutions chapters
+	pytest -n auto --dist loadfile --nbval --nbval-current-env --durations=15 tests solutions chapters
 
 build: $(VENV)/lab  ## Make chapters/ and paramshare/ from solutions/
 	course build

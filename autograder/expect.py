@@ -32,7 +32,14 @@ EXERCISE_NAME = re.compile(r"[a-z][a-z0-9_]*\.[A-Za-z_][A-Za-z0-9_]*")
 Diagnose = Mapping[str, Any]
 
 
-class ExpectationFailed(AssertionError):
+class _SaidAlone:
+    """An exception of which IPython shows the text, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).split("\n")
+
+
+class ExpectationFailed(_SaidAlone, AssertionError):
     """An answer is not right. `message` is all a student reads; `diagnosis` is the sentence of `diagnose` that matched, or ''."""
 
     def __init__(self, message: str, diagnosis: str = ""):
@@ -40,12 +47,8 @@ class ExpectationFailed(AssertionError):
         self.message = message
         self.diagnosis = diagnosis
 
-    def _render_traceback_(self) -> list[str]:
-        """IPython shows this instead of a traceback."""
-        return self.message.split("\n")
 
-
-class AuthorError(Exception):
+class AuthorError(_SaidAlone, Exception):
     """A test, not an answer, is written wrongly."""
 
 
@@ -237,7 +240,8 @@ class Expectation:
         raise _failure(lines, outcome.diagnosis(diagnose))
 
     def _fail_as_module(self, outcome: Outcome, error: BaseException) -> NoReturn:
-        reason = f": {shorten(_text_of(error)).rstrip('.')}." if is_module(outcome.value) else "; a torch module is expected."
+        is_reason = isinstance(error, LookupError) or is_module(outcome.value)
+        reason = f": {shorten(_text_of(error)).rstrip('.')}." if is_reason else "; a torch module is expected."
         raise _failure([f"{asked().text} is {kind(outcome.value)}{reason}"])
 
 

@@ -31,19 +31,19 @@ class Asked:
 
 def asked() -> Asked:
     """The `x` of the `expect(x).…` call that is running, found from the bytecode of the frame that made it."""
-    from executing import Source
-
     frame = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__") in (__name__, "autograder.expect"):
         frame = frame.f_back
     try:
+        from executing import Source
+
         found = Source.executing(frame)
         call = found.node.func.value  # expect(x).equals(...): the call, its method, what the method belongs to
         answer = call.args[0].body if isinstance(call.args[0], ast.Lambda) else call.args[0]
         text = shorten(textwrap.dedent(ast.get_source_segment(found.source.text, answer)))
         givens = ", ".join(f"{name} is {value}" for name, value in _givens(answer, frame))
         return Asked(text, f"Here {givens}." if givens else "", not isinstance(answer, MAY_BE_FOLLOWED_BY_A_PATH))
-    except Exception:  # no source (an exec'd string, an optimised frame): the message does without
+    except Exception:  # no source (an exec'd string, an optimised frame), no `executing`: the message does without
         return Asked()
 
 

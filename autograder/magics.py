@@ -53,8 +53,9 @@ def diagnoses_in(source: str) -> list[str]:
 
 
 def begins(words: str, diagnosis: str) -> bool:
-    """Whether `diagnosis` begins with `words`, blanks aside."""
-    return " ".join(diagnosis.split()).startswith(" ".join(words.split()))
+    """Whether `diagnosis` begins with `words`, all of them whole, blanks aside."""
+    first, rest = " ".join(words.split()), " ".join(diagnosis.split())
+    return rest.startswith(first) and not rest[len(first) :][:1].isalnum()
 
 
 def _parsed(source: str) -> ast.Module:

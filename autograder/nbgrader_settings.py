@@ -34,6 +34,7 @@ def settings(course: Course, class_root: Path) -> Config:
     c.OverwriteCells.add_missing_cells = True
     c.Execute.timeout = 300
     c.Execute.iopub_timeout = 60  # the default of 4 s fails at random on a busy machine
+    c.Execute.startup_timeout = 180
     c.Execute.shutdown_kernel = "immediate"
     # nbclient skips cells with this tag, and nbgrader takes a test without output for passed: nobody may know the tag.
     c.Execute.skip_cells_with_tag = f"skip-{secrets.token_hex(8)}"

@@ -17,15 +17,19 @@ STUDENTS_WORDS = {"Parameter": "tensor", "Tensor": "tensor", "ndarray": "NumPy a
 
 
 def plain(value: Any) -> Any:
-    """The number, string or tuple that `value` is or stands for, of Python's own type; `value` itself when it is none of these."""
-    cls, torch, numpy = type(value), sys.modules.get("torch"), sys.modules.get("numpy")
+    """The number, string or container that `value` is or stands for, of Python's own type; `value` itself when it is none of these.
+
+    A defaultdict is a dict and a named tuple a tuple: they are right where the plain one is. What they hold stays as it is.
+    """
+    cls, numpy = type(value), sys.modules.get("numpy")
     if cls is bool or value is None:
         return value
     for base, copy in ((str, str.__str__), (int, int.__index__), (float, float.__float__), (complex, complex.__pos__)):
         if issubclass(cls, base):
             return copy(value)  # the method of `base`, whatever a subclass has made of it
-    if torch and cls is torch.Size:
-        return tuple(value)
+    for base, items in ((dict, dict.items), (list, list.__iter__), (tuple, tuple.__iter__)):
+        if cls is not base and issubclass(cls, base):
+            return base(items(value))
     if numpy and issubclass(cls, numpy.bool_):
         return bool(value)
     for like, copy in ((Integral, int), (Real, float), (Complex, complex)):

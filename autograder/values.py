@@ -227,8 +227,11 @@ def _text_difference(got: str, want: str) -> Difference:
     got_lines, want_lines = got.split("\n"), want.split("\n")
     for number, (one, other) in enumerate(zip(got_lines, want_lines, strict=False), start=1):
         if one != other:
-            same = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-            return Difference(one, other, detail=f"Line {number} is\n    {_window(one, same)}\nexpected\n    {_window(other, same)}")
+            shorter = min(len(one), len(other))
+            same = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), shorter)
+            lengths = f" ({len(one)} characters, expected {len(other)})" if same == shorter else ""
+            detail = f"Line {number} is{lengths}\n    {_window(one, same)}\nexpected\n    {_window(other, same)}"
+            return Difference(one, other, detail=detail)
     number = min(len(got_lines), len(want_lines))
     if len(got_lines) < len(want_lines):
         return Difference(got, want, detail=f"Line {number + 1} is missing:\n    {_window(want_lines[number])}")

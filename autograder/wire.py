@@ -13,6 +13,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from autograder.plain import plain
+
 LARGEST = 64 * 2**20  # bytes of one tensor or string
 
 
@@ -22,6 +24,7 @@ class CannotCross(TypeError):
 
 def encode(value: Any, other: Callable[[Any], dict] | None = None) -> Any:
     """`value` as JSON data. What is no plain data goes to `other`, or raises CannotCross."""
+    value = plain(value)
     kind = type(value)
     if value is None or kind in (bool, int):
         return value

@@ -77,8 +77,9 @@ def compare_sharing_strategies(
 def format_comparison(hidden_dim: int, num_heads: int, intermediate_dim: int, num_layers: int) -> str:
     """The four strategies as a text table: a title, a rule of 55 dashes, and one row a strategy.
 
-    A row is `f"{name:<22} | {total:>12,} | {reduction:5.1f}% reduction"`; the reduction is the percentage of the unshared
-    parameters that this strategy does not store. Lines are separated by a newline; there is none at the end.
+    The title is `f"Layer Parameter Comparison (hidden={hidden_dim}, {num_layers} layers):"`. A row is
+    `f"{name:<22} | {total:>12,} | {reduction:5.1f}% reduction"`; the reduction is the percentage of the unshared parameters
+    that this strategy does not store. Lines are separated by a newline; there is none at the end.
 
     Raises what `compare_sharing_strategies` raises.
     """

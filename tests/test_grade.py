@@ -484,3 +484,15 @@ def test_rows_come_back_as_they_were_stored(graded):
     assert isinstance(row, Graded)
     assert all(isinstance(question, Question) for question in row.questions)
     assert dataclasses.replace(row) == row
+
+
+def test_a_kernel_that_did_not_start_is_tried_again(toy, tmp_path, monkeypatch):
+    """On a busy machine two kernels choose one port, or one is too slow: that says nothing of the notebook."""
+    place, chapter = ClassFolder(toy.course.root / "class"), toy.course.chapters[0]
+    put(tmp_path / "right.ipynb", toy.right)
+    real, failures = autograde.run_step, [RuntimeError("Kernel died before replying to kernel_info")]
+    monkeypatch.setattr(autograde, "run_step", lambda *arguments: failures.pop() if failures else real(*arguments))
+    assert autograde.autograde_notebook(place, chapter, "right", tmp_path / "right.ipynb").status == "graded"
+    monkeypatch.setattr(autograde, "run_step", lambda *_: RuntimeError("Kernel didn't respond in 180 seconds"))
+    row = autograde.autograde_notebook(place, chapter, "right", tmp_path / "right.ipynb")
+    assert row.status == "failed" and "The notebook is not to blame" in row.reason

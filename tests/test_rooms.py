@@ -238,5 +238,5 @@ def test_ties_of_a_module_in_the_other_room_are_told_there():
         run_cell("test", "expect(pair(True)).ties('0.weight', '1.weight')\nexpect(pair(False)).unties('0.weight', '1.weight')", space)
         with pytest.raises(ExpectationFailed, match="two separate parameters"):
             run_cell("test", "expect(pair(False)).ties('0.weight', '1.weight')", space)
-        with pytest.raises(ExpectationFailed, match="there is no 2[.]weight"):
+        with pytest.raises(ExpectationFailed, match="there is no 2"):
             run_cell("test", "expect(pair(True)).ties('0.weight', '2.weight')", space)

@@ -101,6 +101,11 @@ def test_an_endless_loop_is_stopped(course, monkeypatch):
     assert (total.state, total.message) == (FAILING, "Took longer than 1 seconds.")
 
 
+def test_a_failure_that_is_not_shown_is_a_failure(course):
+    write_in_work(course, double=f"get_ipython().showtraceback = lambda *_, **__: None\n\n{SQUARE}", total=TOTAL)
+    assert states(course) == {"toy.double": (FAILING, 0), "toy.total": (FAILING, 0)}
+
+
 def test_the_notebook_in_work_stays_as_it_was_and_so_do_the_files_beside_it(course):
     path = course.chapters[0].working_copy
     nb = notebook.read(path)

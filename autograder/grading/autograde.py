@@ -21,6 +21,7 @@ from autograder.grading.results import FAILED, GRADED, Graded, Question
 from autograder.nbgrader_settings import settings
 
 SPEAK_FOR_THEMSELVES = ("ExpectationFailed", "CellTimeoutError", "NotRun")
+NEVER_STARTED = re.compile(r"Kernel (didn't respond in|died before replying)")
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -59,6 +60,8 @@ def _receive(folder: ClassFolder, chapter: Chapter, student: str, handed_in: Pat
 def _run(folder: ClassFolder, chapter: Chapter, student: str) -> None:
     config = rules.apply(settings(chapter.course, folder.root))
     stopped_by = run_step(Autograde, config, folder.log, chapter.name, student)
+    if isinstance(stopped_by, RuntimeError) and NEVER_STARTED.match(str(stopped_by)):  # a busy machine, a port that two kernels chose
+        stopped_by = run_step(Autograde, config, folder.log, chapter.name, student)
     if stopped_by is not None:
         raise stopped_by
 
@@ -71,6 +74,8 @@ def _in_plain_words(error: Exception) -> str:
             "Python ended while the notebook ran: a cell calls exit(), or takes more memory than there is. "
             "Restart the kernel, run all cells, and mend the one that does not come back."
         )
+    if isinstance(error, RuntimeError) and NEVER_STARTED.match(str(error)):
+        return "Python did not start on the grader's machine, twice. The notebook is not to blame: grade it again on a quieter machine."
     if isinstance(error, rules.OutOfTime | CellTimeoutError):
         return "The notebook did not come to its end: a cell runs for ever, or too long. Restart the kernel and run all cells to find it."
     if isinstance(error, KeyError):  # nbgrader puts a deleted test back behind its neighbour, and that is gone too

@@ -18,7 +18,7 @@ from autograder.grading.class_folder import Assignment, ClassFolder
 from autograder.grading.collect import Submission, collect
 from autograder.grading.feedback import write_feedback
 from autograder.grading.names import clean, same_id
-from autograder.grading.results import FAILED, GRADED, MISSING, Graded, Record, csv_text, read_records, table, write_record
+from autograder.grading.results import FAILED, GRADED, MISSING, Graded, Record, csv_text, notes, read_records, table, write_record
 from autograder.grading.roster import Roster
 
 
@@ -131,6 +131,7 @@ def _report(place: ClassFolder, assignment: Assignment, rows: list[Graded]) -> N
     chapter = assignment.chapter
     console = Console(soft_wrap=False)
     console.print(table(rows, assignment.exercises, f"{chapter.name}, release {assignment.release}"))
+    print(*notes(rows), sep="\n", end="\n\n")
     count = {status: sum(row.status == status for row in rows) for status in (GRADED, FAILED, MISSING)}
     print(", ".join(f"{number} {status}" for status, number in count.items()))
     print(f"grades:   {place.grades(chapter)}")

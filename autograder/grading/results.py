@@ -93,20 +93,28 @@ def csv_text(rows: Iterable[Graded], exercises: Mapping[str, float]) -> str:
 
 
 def table(rows: Iterable[Graded], exercises: Mapping[str, float], title: str) -> Table:
-    """What the CSV says, for a terminal."""
+    """The points of the class, for a terminal."""
     shown = Table(title=title, title_justify="left")
     shown.add_column("student", overflow="fold")
     for exercise, most in exercises.items():
         shown.add_column(f"{exercise.partition('.')[2]}\n/ {_number(most)}", justify="right")
     shown.add_column(f"total\n/ {_number(sum(exercises.values()))}", justify="right")
-    shown.add_column("remarks", overflow="fold", ratio=1)
     for row in rows:
         graded = row.status == GRADED
         points = [_number(row.points_of(exercise)) if graded else "" for exercise in exercises]
-        remarks = "; ".join([*([f"{row.status}: {row.reason}"] if not graded else []), *row.flags])
-        cells = [row.student, *points, _number(row.points) if graded else "", remarks]
+        cells = [row.student, *points, _number(row.points) if graded else row.status]
         shown.add_row(*map(_plain, cells), style=None if graded else "red")
     return shown
+
+
+def notes(rows: Iterable[Graded]) -> list[str]:
+    """What an instructor should know besides the points: a line for each student of whom there is something."""
+    lines = []
+    for row in rows:
+        said = [*([f"{row.status}: {row.reason}"] if row.status != GRADED else []), *row.flags]
+        if said:
+            lines.append(_printable(f"{row.student}: {'; '.join(said)}"))
+    return lines
 
 
 def _number(points: float) -> str:
@@ -115,7 +123,11 @@ def _number(points: float) -> str:
 
 def _plain(text: str) -> str:
     """`text` with nothing that rich, or a terminal, would take for an instruction."""
-    return "".join(char for char in text if char.isprintable()).replace("[", r"\[")
+    return _printable(text).replace("[", r"\[")
+
+
+def _printable(text: str) -> str:
+    return "".join(char for char in text if char.isprintable())
 
 
 def _defused(text: str) -> str:

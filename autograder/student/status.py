@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
+from nbformat.v4 import new_output
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -80,12 +81,20 @@ def executed(path: Path) -> NotebookNode:
             allow_errors=True,
             extra_arguments=["--log-level=ERROR"],  # what the kernel has to say about itself is not for students
             resources={"metadata": {"path": str(folder)}},
+            on_cell_executed=_note_failure,
         )
         try:
             client.execute()
         except DeadKernelError:
             raise ValueError(f"{path.name} stopped its Python: run it in JupyterLab to see which cell does that") from None
     return nb
+
+
+def _note_failure(cell: NotebookNode, cell_index: int, execute_reply: dict) -> None:
+    """Believe the kernel's reply, not the outputs: what shows errors can be broken, and then a failed cell looks like a silent one."""
+    reply = execute_reply["content"]
+    if reply["status"] != "ok" and not any(output.output_type == "error" for output in cell.outputs):
+        cell.outputs.append(new_output("error", ename=reply.get("ename", "Error"), evalue=reply.get("evalue", "it did not run to its end")))
 
 
 # --- one exercise ---
