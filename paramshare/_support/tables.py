@@ -1,9 +1,8 @@
-"""Figures from papers, and records of the course's own benchmarks: data with its source."""
+"""Figures from papers: data with its source."""
 
 from __future__ import annotations
 
 import csv
-import json
 from importlib.resources import files
 from typing import Any
 
@@ -23,14 +22,6 @@ def paper_table(name: str) -> list[dict[str, Any]]:
         raise ValueError(f"no table {name!r}; there are: {known}")
     with path.open(encoding="utf-8", newline="") as file:
         return [{column: _number(text) for column, text in row.items()} for row in csv.DictReader(file)]
-
-
-def record(name: str) -> dict[str, Any]:
-    """The benchmark record `data/benchmarks/name.json`, with the machine it was taken on. Raises ValueError when there is none."""
-    path = files("paramshare_data") / "benchmarks" / f"{name}.json"
-    if not path.is_file():
-        raise ValueError(f"no record {name!r} in data/benchmarks/: not measured yet")
-    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def _number(text: str) -> int | float | str:
